@@ -1,0 +1,27 @@
+#include "rpc/status.h"
+
+static const char *const names[RPC_STATUS_COUNT] = {
+    [RPC_OK] = "OK",
+    [RPC_CANCELLED] = "CANCELLED",
+    [RPC_UNKNOWN] = "UNKNOWN",
+    [RPC_INVALID_ARGUMENT] = "INVALID_ARGUMENT",
+    [RPC_DEADLINE_EXCEEDED] = "DEADLINE_EXCEEDED",
+    [RPC_NOT_FOUND] = "NOT_FOUND",
+    [RPC_ALREADY_EXISTS] = "ALREADY_EXISTS",
+    [RPC_PERMISSION_DENIED] = "PERMISSION_DENIED",
+    [RPC_RESOURCE_EXHAUSTED] = "RESOURCE_EXHAUSTED",
+    [RPC_FAILED_PRECONDITION] = "FAILED_PRECONDITION",
+    [RPC_ABORTED] = "ABORTED",
+    [RPC_OUT_OF_RANGE] = "OUT_OF_RANGE",
+    [RPC_UNIMPLEMENTED] = "UNIMPLEMENTED",
+    [RPC_INTERNAL] = "INTERNAL",
+    [RPC_UNAVAILABLE] = "UNAVAILABLE",
+    [RPC_DATA_LOSS] = "DATA_LOSS",
+    [RPC_UNAUTHENTICATED] = "UNAUTHENTICATED",
+};
+
+const char *rpc_status_name(enum rpc_status status) {
+  if (status < 0 || status >= RPC_STATUS_COUNT)
+    return names[RPC_UNKNOWN];
+  return names[status];
+}
