@@ -17,7 +17,8 @@ function(shakesapp_target_options target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes
     -Wpointer-arith -Wcast-qual -Wvla -Wformat=2 -Wwrite-strings -Wundef
-    -fno-omit-frame-pointer
+    # Profiles read well: every caller keeps its frame.
+    -fno-omit-frame-pointer -fno-optimize-sibling-calls
     $<$<BOOL:${SHAKESAPP_WERROR}>:-Werror>)
   if(SHAKESAPP_SANITIZE)
     target_compile_options(${target} PRIVATE
