@@ -1,5 +1,6 @@
 #include "client/queries.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -163,6 +164,7 @@ static const char *line_add(struct file_queries *file, char *line, size_t length
 }
 
 static int text_parse(struct file_queries *file, const char *path, struct rpc_error *error) {
+  assert(file->text != NULL);
   char *line = file->text;
   char *end = file->text + file->text_bytes;
   if (strncmp(line, UTF8_BYTE_ORDER_MARK, strlen(UTF8_BYTE_ORDER_MARK)) == 0)

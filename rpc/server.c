@@ -254,18 +254,18 @@ static struct rpc_server *server_allocate(const struct rpc_server_options *optio
   return server;
 }
 
-int rpc_server_start(const struct rpc_server_options *given, const struct rpc_method *methods,
+int rpc_server_start(const struct rpc_server_options *options, const struct rpc_method *methods,
                      size_t method_count, struct rpc_server **out, struct rpc_error *error) {
-  struct rpc_server_options options = with_defaults(given);
-  struct rpc_server *server = server_allocate(&options);
+  struct rpc_server_options used = with_defaults(options);
+  struct rpc_server *server = server_allocate(&used);
   if (server == NULL) {
     rpc_error_set(error, "out of memory for a server");
     return -1;
   }
-  create_core(server, &options);
-  if (create_queues(server, options.queue_threads, error) != 0 ||
-      bind_address(server, &options, error) != 0 ||
-      workers_start(options.worker_threads, call_run, &server->gate.workers, error) != 0 ||
+  create_core(server, &used);
+  if (create_queues(server, used.queue_threads, error) != 0 ||
+      bind_address(server, &used, error) != 0 ||
+      workers_start(used.worker_threads, call_run, &server->gate.workers, error) != 0 ||
       create_sources(server, methods, method_count, error) != 0 ||
       start_queue_threads(server, error) != 0)
     goto failed;
