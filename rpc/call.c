@@ -89,8 +89,11 @@ static void hold(struct rpc_call *call) {
 }
 
 static void release(struct rpc_call *call) {
-  if (atomic_fetch_sub_explicit(&call->holders, 1, memory_order_acq_rel) == 1)
-    call_destroy(call);
+  if (atomic_fetch_sub_explicit(&call->holders, 1, memory_order_acq_rel) != 1)
+    return;
+  atomic_int *alive = &call->source->gate->alive;
+  call_destroy(call);
+  atomic_fetch_sub_explicit(alive, 1, memory_order_relaxed);
 }
 
 static void count(atomic_uint_fast64_t *counter) {
@@ -207,9 +210,7 @@ const atomic_bool *rpc_call_cancelled(const struct rpc_call *call) {
 static void handle(struct rpc_call *call) {
   const struct rpc_method *method = &call->source->method;
   grpc_slice request;
-  if (call->request == NULL) {
-    rpc_call_fail(call, RPC_UNIMPLEMENTED, "the method takes one message and none came");
-  } else if (wire_unpack(call->request, &request) != 0) {
+  if (wire_unpack(call->request, &request) != 0) {
     rpc_call_fail(call, RPC_INTERNAL, "the message cannot be unpacked");
   } else {
     method->handler(call, GRPC_SLICE_START_PTR(request), GRPC_SLICE_LENGTH(request),
@@ -237,6 +238,11 @@ static void answer_unknown_path(struct rpc_call *call) {
   rpc_call_fail(call, RPC_UNIMPLEMENTED, message);
 }
 
+/* Headers and no more: such a call takes no place, or a peer could fill them for nothing. */
+static void answer_no_message(struct rpc_call *call) {
+  rpc_call_fail(call, RPC_UNIMPLEMENTED, "the method takes one message and none came");
+}
+
 static void refuse(struct rpc_call *call) {
   char message[128];
   snprintf(message, sizeof(message), "%d calls are in progress, as many as allowed; try later",
@@ -253,17 +259,19 @@ static void on_arrived(struct rpc_call *call, bool success) {
   source->unarmed++;
   rearm(source);
 
+  atomic_fetch_add_explicit(&source->gate->alive, 1, memory_order_relaxed);
   hold(call);
+  if (source->registered != NULL)
+    count(&source->gate->calls);
   if (source->registered == NULL) {
     answer_unknown_path(call);
+  } else if (call->request == NULL) {
+    answer_no_message(call);
   } else if (!enter(call)) {
-    count(&source->gate->calls);
     refuse(call);
   } else if (source->method.on_queue_thread) {
-    count(&source->gate->calls);
     handle(call);
   } else {
-    count(&source->gate->calls);
     watch_close(call);
     workers_submit(source->gate->workers, &call->job);
     return;

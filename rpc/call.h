@@ -13,6 +13,7 @@ struct call_gate {
   struct workers *workers;
   int max_in_flight;
   atomic_bool closed; /* draining: no new slot is armed */
+  atomic_int alive;   /* calls that arrived and are not freed: in flight, or their end on its way */
   atomic_int in_flight;
   atomic_uint_fast64_t calls;
   atomic_uint_fast64_t refused;

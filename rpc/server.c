@@ -40,6 +40,18 @@
 #define KEEPALIVE_TIME_MS 60000
 #define KEEPALIVE_TIMEOUT_MS 20000
 
+/*
+ * All that the core may hold for this server. It checks a message's size only when the
+ * whole message is there, so the limit of a message alone bounds nothing.
+ */
+#define CORE_MEMORY_BYTES (256UL << 20)
+
+/* Open streams of one connection past the calls in flight: those that wait for their refusal. */
+#define WAITING_STREAMS 1024
+
+/* When no call is left, a connection has this time to say goodbye. */
+#define GOODBYE_NS INT64_C(1000000000)
+
 struct queue_thread {
   struct rpc_server *server;
   grpc_completion_queue *queue;
@@ -107,6 +119,8 @@ static void *serve_queue(void *argument) {
 }
 
 static void create_core(struct rpc_server *server, const struct rpc_server_options *options) {
+  grpc_resource_quota *quota = grpc_resource_quota_create("server");
+  grpc_resource_quota_resize(quota, CORE_MEMORY_BYTES);
   grpc_arg args[] = {
       {.type = GRPC_ARG_INTEGER,
        .key = (char *)(uintptr_t)GRPC_ARG_ALLOW_REUSEPORT,
@@ -120,9 +134,16 @@ static void create_core(struct rpc_server *server, const struct rpc_server_optio
       {.type = GRPC_ARG_INTEGER,
        .key = (char *)(uintptr_t)GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
        .value.integer = KEEPALIVE_TIMEOUT_MS},
+      {.type = GRPC_ARG_INTEGER,
+       .key = (char *)(uintptr_t)GRPC_ARG_MAX_CONCURRENT_STREAMS,
+       .value.integer = options->max_in_flight + WAITING_STREAMS},
+      {.type = GRPC_ARG_POINTER,
+       .key = (char *)(uintptr_t)GRPC_ARG_RESOURCE_QUOTA,
+       .value.pointer = {.p = quota, .vtable = grpc_resource_quota_arg_vtable()}},
   };
   grpc_channel_args all = {.num_args = sizeof(args) / sizeof(args[0]), .args = args};
   server->core = grpc_server_create(&all, NULL);
+  grpc_resource_quota_unref(quota);
 }
 
 /* Why the core could not bind: it only says that it could not, so we try ourselves. */
@@ -284,20 +305,38 @@ int rpc_server_port(const struct rpc_server *server) {
   return server->port;
 }
 
-/* Waits until the core has no call left. False when the time passed first. */
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Waits for `drained` until a time; under the mutex. */
+static void wait_until(struct rpc_server *server, int64_t until_ns) {
+  struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+  pthread_cond_timedwait(&server->changed, &server->mutex, &until);
+}
+
+/*
+ * Waits until the core has no call and no connection left. False when the time passed
+ * first, or when only connections are left that do not close: the core would wait 20
+ * seconds for a silent peer to acknowledge that it may send nothing any more.
+ */
 static bool wait_drained(struct rpc_server *server, int64_t grace_ns) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += grace_ns / 1000000000;
-  until.tv_nsec += grace_ns % 1000000000;
-  if (until.tv_nsec >= 1000000000) {
-    until.tv_sec++;
-    until.tv_nsec -= 1000000000;
-  }
+  const int64_t look_ns = GOODBYE_NS / 10;
+  int64_t now = now_ns();
+  int64_t end_ns = grace_ns < INT64_MAX - now ? now + grace_ns : INT64_MAX;
+  int64_t quiet_since_ns = INT64_MAX;
   pthread_mutex_lock(&server->mutex);
-  int outcome = 0;
-  while (!server->drained && outcome == 0)
-    outcome = pthread_cond_timedwait(&server->changed, &server->mutex, &until);
+  for (; !server->drained && now < end_ns; now = now_ns()) {
+    if (atomic_load_explicit(&server->gate.alive, memory_order_relaxed) > 0)
+      quiet_since_ns = INT64_MAX;
+    else if (quiet_since_ns == INT64_MAX)
+      quiet_since_ns = now;
+    else if (now - quiet_since_ns >= GOODBYE_NS)
+      break;
+    wait_until(server, end_ns - now < look_ns ? end_ns : now + look_ns);
+  }
   bool drained = server->drained;
   pthread_mutex_unlock(&server->mutex);
   return drained;

@@ -2,9 +2,11 @@
 """shakesapp-server against peers that break off, hang or speak nonsense: each is answered or
 dropped as HTTP/2 and gRPC want it, and stock clients are served all the time."""
 
+import pathlib
 import re
 import socket
 import struct
+import time
 import unittest
 
 import harness
@@ -37,6 +39,12 @@ def data(stream, payload, flags=END_STREAM):
 def call(stream):
     """A whole call."""
     return headers(stream) + data(stream, message())
+
+
+def peak_kib(server):
+    """The most memory that the server ever had."""
+    status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii")
+    return int(re.search(r"VmHWM:\s*(\d+)", status)[1])
 
 
 class Peer:
@@ -190,12 +198,38 @@ class BrokenOffTest(HostileTest):
             self.assert_serves(client)
 
     def test_calls_that_never_go_on(self):
-        server, client = self.serve("-drain_timeout", "1s")
+        server, client = self.serve("-drain_timeout", "1s", "-max_in_flight", "8")
         with Peer(server, START) as peer:
             for stream in range(1, 2001, 2):
                 peer.send(headers(stream))
             peer.settle()
             self.assert_serves(client)
+        self.assert_serves(client)
+
+    # Breaking off makes calls of them: these must not take the places of others either.
+    def test_calls_that_break_off_without_a_message(self):
+        server, client = self.serve("-max_in_flight", "8")
+        for _ in range(20):
+            with Peer(server, START) as peer:
+                for stream in range(1, 401, 2):
+                    peer.send(headers(stream))
+                peer.settle()
+            self.assert_serves(client)
+
+    def test_a_silent_connection_does_not_delay_the_end(self):
+        server, _ = self.serve("-drain_timeout", "1h")
+        self.connect(server, START).wait_frame(SETTINGS)
+        began = time.monotonic()
+        server.stop()
+        self.assertLess(time.monotonic() - began, 10)
+
+    # Its size is known to the core only when all of it is there.
+    def test_a_message_of_half_a_gigabyte_is_not_kept(self):
+        server, client = self.serve()
+        before_kib = peak_kib(server)
+        huge = b"\x0a" + b"\x80\x80\x80\xf0\x01" + bytes(480 << 20)
+        self.assertEqual(client.send(huge).code().name, "RESOURCE_EXHAUSTED")
+        self.assertLess(peak_kib(server) - before_kib, 420 << 10)
         self.assert_serves(client)
 
     # They hold no place of those in flight, and can be taken later.
