@@ -50,7 +50,8 @@ static int create_service(struct serving *serving, struct log *log, struct app_e
   const struct match_version *version = serving->flags->version;
   struct match_error reason;
   log_line(log, "version %d of the server's code: %s", version->number, version->name);
-  if (service_create(version, serving->corpus, &serving->service, &reason) != 0) {
+  if (service_create(version, serving->corpus, serving->flags->label_query, &serving->service,
+                     &reason) != 0) {
     app_error_set(error, "%s", reason.message);
     return -1;
   }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "app/duration.h"
+#include "app/profiling.h"
 #include "app/program.h"
 #include "app/serving.h"
 
@@ -22,14 +23,18 @@ static void drain(struct serving *serving, const struct program_context *context
 }
 
 static int run(const struct program_context *context) {
+  struct profiling *profiling = NULL;
   struct serving *serving;
   struct app_error error;
-  if (serving_start(context->flags, context->log, &serving, &error) != 0) {
+  if (profiling_start(context->flags, context->log, &profiling, &error) != 0 ||
+      serving_start(context->flags, context->log, &serving, &error) != 0) {
     log_line(context->log, "%s", error.message);
+    profiling_stop(profiling);
     return EXIT_FAILURE;
   }
   drain(serving, context);
   serving_stop(serving);
+  profiling_stop(profiling);
   return EXIT_SUCCESS;
 }
 

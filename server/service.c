@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "corpus/fold.h"
+#include "labels.h"
 #include "proto/shakesapp.pb-c.h"
 
 enum {
@@ -17,6 +18,7 @@ enum {
 struct service {
   const struct match_version *version;
   void *state; /* the version's */
+  struct labels labels;
   struct rpc_method get_match_count;
 };
 
@@ -58,7 +60,7 @@ static void reply_count(struct rpc_call *call, int64_t count) {
 }
 
 static void answer_query(struct rpc_call *call, const ProtobufCBinaryData *query,
-                         const struct service *service) {
+                         struct service *service) {
   char phrase[MAX_QUERY_BYTES + 1];
   memcpy(phrase, query->data, query->len);
   phrase[query->len] = '\0';
@@ -66,7 +68,9 @@ static void answer_query(struct rpc_call *call, const ProtobufCBinaryData *query
       .phrase = phrase, .length = query->len, .stop = rpc_call_cancelled(call)};
   int64_t count = 0;
   struct match_error error = {.message = "the call was cancelled"};
+  labels_set(&service->labels, "GetMatchCount", phrase);
   enum match_outcome outcome = service->version->count(service->state, &question, &count, &error);
+  labels_clear();
   if (outcome == MATCH_OK)
     reply_count(call, count);
   else
@@ -90,7 +94,7 @@ static void get_match_count(struct rpc_call *call, const void *request, size_t r
 }
 
 int service_create(const struct match_version *version, const struct corpus *corpus,
-                   struct service **out, struct match_error *error) {
+                   bool label_query, struct service **out, struct match_error *error) {
   struct service *service = malloc(sizeof *service);
   if (service == NULL) {
     match_error_set(error, "out of memory while the service was made; give the server more memory");
@@ -110,6 +114,7 @@ int service_create(const struct match_version *version, const struct corpus *cor
     free(service);
     return -1;
   }
+  labels_init(&service->labels, version->number, label_query);
   *out = service;
   return 0;
 }
@@ -118,6 +123,7 @@ void service_destroy(struct service *service) {
   if (service == NULL)
     return;
   service->version->release(service->state);
+  labels_fini(&service->labels);
   free(service);
 }
 

@@ -20,6 +20,9 @@ build | libgrpc-dev         |                  | server and client channel
 build | libutf8proc-dev     |                  | lower case beyond ASCII
 build | libssl-dev          |                  | SHA-256 sums of the works
 build | libjansson-dev      |                  | JSON output
+build | libdw-dev           |                  | names of functions and lines in profiles
+build | zlib1g-dev          |                  | gzip of profiles
+build | libmicrohttpd-dev   |                  | profiles over HTTP
 bench | python3             | /usr/bin/python3 | runs the benchmarks and adds up
 test  | libcmocka-dev       |                  | unit tests
 test  | clang-format        | clang-format     | checks the layout of the sources
@@ -33,6 +36,10 @@ test  | nodejs              | node             | runs another stock gRPC client
 test  | npm                 | npm              | fetches that client
 test  | ca-certificates     |                  | lets npm verify the server it fetches from
 test  | curl                | curl             | scripts/fetch-corpus and its test
+test  | libunwind-dev       |                  | the judge of the profiler's unwinder
+test  | g++                 | g++              | C++ programs to profile
+test  | binutils            | objcopy          | stripped programs and separate debug files
+test  | chromium            | chromium         | runs Speedscope, which reads the profiles
 test  | libc6-dbg           |                  | names libc's functions in sanitizer reports
 END
 }

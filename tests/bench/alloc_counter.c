@@ -75,6 +75,7 @@ void *libc_realloc(void *ptr, size_t size) __asm__("__libc_realloc");
 void *libc_memalign(size_t alignment, size_t size) __asm__("__libc_memalign");
 void *libc_valloc(size_t size) __asm__("__libc_valloc");
 void *libc_pvalloc(size_t size) __asm__("__libc_pvalloc");
+void libc_free(void *ptr) __asm__("__libc_free");
 
 /* Visible to the libraries, unlike the rest of the program. */
 #pragma GCC visibility push(default)
@@ -89,6 +90,20 @@ void *calloc(size_t nmemb, size_t size) {
 
 void *realloc(void *ptr, size_t size) {
   return counted(libc_realloc(ptr, size), size);
+}
+
+void *reallocarray(void *ptr, size_t nmemb, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(nmemb, size, &bytes)) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  return realloc(ptr, bytes);
+}
+
+/* Not counted, but here: the whole family must come from one place. */
+void free(void *ptr) {
+  libc_free(ptr);
 }
 
 void *memalign(size_t alignment, size_t size) {

@@ -55,6 +55,13 @@ struct flags {
   int64_t queue_threads;
   int64_t worker_threads; /* 0 is one a processor */
   int64_t drain_timeout_ns;
+
+  bool heap;
+  bool heap_alloc;
+  bool label_query;
+  const char *service;
+  const char *http;  /* "" is off */
+  const char *store; /* "" is the usual folder */
 };
 
 /* The program's defaults. */

@@ -1,6 +1,7 @@
 #ifndef SERVER_SERVICE_H
 #define SERVER_SERVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "match/match.h"
@@ -10,11 +11,12 @@
 struct service;
 
 /*
- * Prepares `version` over `corpus`; both are borrowed for the service's life.
+ * Prepares `version` over `corpus`; both are borrowed for the service's life. Samples
+ * of the profiler carry method and version, and with `label_query` the query.
  * Returns 0 and an owned service, or -1 and fills *error.
  */
 int service_create(const struct match_version *version, const struct corpus *corpus,
-                   struct service **out, struct match_error *error);
+                   bool label_query, struct service **out, struct match_error *error);
 
 /* After the server that serves it was destroyed. Takes NULL. */
 void service_destroy(struct service *service);

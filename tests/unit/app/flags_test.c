@@ -198,10 +198,9 @@ static void test_refusals(void **state) {
       {{{"two\nlines"}},
        "shakesapp: \"two?lines\" is no flag; flags are given as -name value or "
        "-name=value" SEE_APP},
-      {{{"-heap"}}, "shakesapp: -heap: " NOT_BUILT SEE_APP},
-      {{{"-heap_alloc=true"}}, "shakesapp: -heap_alloc: " NOT_BUILT SEE_APP},
-      {{{"-http", ":7789"}}, "shakesapp: -http: " NOT_BUILT SEE_APP},
-      {{{"-label_query=off"}}, "shakesapp: -label_query: " NOT_BUILT SEE_APP},
+      {{{"-thread"}}, "shakesapp: -thread: " NOT_BUILT SEE_APP},
+      {{{"-contention=true"}}, "shakesapp: -contention: " NOT_BUILT SEE_APP},
+      {{{"-project_id", "x"}}, "shakesapp: -project_id: " NOT_BUILT SEE_APP},
       {{{"-wait"}}, "shakesapp: -wait: " NOT_BUILT SEE_APP},
   };
   for (size_t i = 0; i < COUNT(cases); i++) {

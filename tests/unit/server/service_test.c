@@ -35,7 +35,7 @@ struct fixture {
 
 static void serve(struct fixture *fixture, const struct match_version *version) {
   struct match_error match_error;
-  if (service_create(version, fixture->text.corpus, &fixture->service, &match_error) != 0)
+  if (service_create(version, fixture->text.corpus, true, &fixture->service, &match_error) != 0)
     fail_msg("%s", match_error.message);
   size_t method_count;
   const struct rpc_method *methods = service_methods(fixture->service, &method_count);
@@ -196,8 +196,8 @@ static void an_unreadable_work_fails_the_start(void **state) {
   text_remove(&fixture->text, "work.txt");
   struct match_error error;
   struct service *service = NULL;
-  assert_int_equal(service_create(match_version_find(4), fixture->text.corpus, &service, &error),
-                   -1);
+  assert_int_equal(
+      service_create(match_version_find(4), fixture->text.corpus, true, &service, &error), -1);
   assert_null(service);
   assert_string_equal(error.message, "cannot read the work work.txt: No such file or directory; "
                                      "put the file back as it was loaded");
