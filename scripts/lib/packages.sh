@@ -28,12 +28,12 @@ test  | libcmocka-dev       |                  | unit tests
 test  | clang-format        | clang-format     | checks the layout of the sources
 test  | clang-tidy          | clang-tidy       | static analysis
 test  | shellcheck          | shellcheck       | checks the scripts
-test  | golang-go           | /usr/bin/go      | an independent count with Go's lower case
+test  | golang-go           | /usr/bin/go      | an independent count with Go's lower case; go tool pprof
 test  | python3             | /usr/bin/python3 | runs the integration tests
 test  | python3-grpcio      |                  | a stock gRPC client
 test  | python3-grpc-tools  |                  | its stubs
-test  | nodejs              | node             | runs another stock gRPC client
-test  | npm                 | npm              | fetches that client
+test  | nodejs              | node             | runs another stock gRPC client, and Speedscope's test
+test  | npm                 | npm              | fetches that client and Speedscope
 test  | ca-certificates     |                  | lets npm verify the server it fetches from
 test  | curl                | curl             | scripts/fetch-corpus and its test
 test  | libunwind-dev       |                  | the judge of the profiler's unwinder
